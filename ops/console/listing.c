@@ -60,10 +60,30 @@ static culex_status filter_read(const struct request *request, culex_list_filter
     return status;
 }
 
+/* Where several states are asked for, or other ones, the store has no such order. */
+static culex_status order_read(const struct request *request, culex_list_filter *filter,
+                               culex_error *error)
+{
+    const char *order = request_query(request, "order");
+    if (order == NULL)
+        return CULEX_OK;
+    if (strcmp(order, "newest") != 0)
+        return body_blame(
+            ops_usage(error, "order: newest is one; without it the order is the store's"), "order",
+            error);
+    if (filter->states != CULEX_LIST_STATE(CULEX_RUN_DEAD) &&
+        filter->states != CULEX_LIST_STATE(CULEX_RUN_CANCELLED))
+        return body_blame(ops_usage(error, "order: newest goes with state=dead or state=cancelled"),
+                          "order", error);
+    filter->newest_first = true;
+    return CULEX_OK;
+}
+
 /* What a cursor belongs to: the words of the request, for "2h" is another time in the next one. */
 static uint64_t question_mark(const struct listing *listing)
 {
-    static const char *const names[] = {"queue", "state", "job", "tag", "error", "since", "before"};
+    static const char *const names[] = {"queue", "state", "job",    "tag",
+                                        "error", "since", "before", "order"};
     uint64_t mark = cursor_mark(listing->request->console->mark, listing->filter.tag);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         mark = cursor_mark(mark, request_query(listing->request, names[i]));
@@ -226,6 +246,8 @@ static culex_status runs_tell(struct request *request, const char *tag, culex_er
         status = query_queue(request, &listing.only, error);
     if (status == CULEX_OK)
         status = filter_read(request, &listing.filter, error);
+    if (status == CULEX_OK)
+        status = order_read(request, &listing.filter, error);
     listing.filter.tag = tag;
     if (status == CULEX_OK)
         status = cursor_take(&listing, error);

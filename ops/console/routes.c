@@ -14,6 +14,7 @@ static const struct route_query run_queries[] = {
     {"error", "Whose last error has this text in it."},
     {"since", "Enqueued then or later: 2h (ago), or 2026-11-30T09:30:00Z."},
     {"before", "Enqueued before that."},
+    {"order", "newest: dead runs alone, or cancelled ones, from the end of each queue."},
     {"limit", "About so many, 1 to 1000; 100 without it."},
     {"cursor", "next_cursor of the answer before, with the same other parameters."},
     {NULL, NULL}};

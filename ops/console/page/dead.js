@@ -175,8 +175,9 @@ export function dead({query, pages: first}) {
   // Both change with the readings, too: what was retried may be dead again in a moment.
   function tell() {
     const now = standing({queue, state: "dead"})?.count;
-    const first = `The first enqueued ${number(runs.length)}${!isNarrow && now > runs.length ? ` of ${number(now)}` : ""} dead runs`;
-    const text = `${cursor ? first : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}`}${isNarrow ? " like that" : ""}, grouped by their errors${cursor ? "; what is chosen is of these, and later ones are not among them." : ""}`;
+    const isOfOne = queue || (live.queues ?? []).filter((each) => each.dead > 0).length < 2;
+    const first = `${isOfOne ? "The newest " : ""}${number(runs.length)}${!isNarrow && now > runs.length ? ` of ${number(now)}` : ""} dead runs${isOfOne ? "" : ", queue after queue and the newest of each first"}`;
+    const text = `${cursor ? first : `${number(runs.length)} dead ${runs.length === 1 ? "run" : "runs"}`}${isNarrow ? " like that" : ""}, grouped by their errors${cursor ? "; what is chosen is of these." : ""}`;
     const after = acted && now !== undefined && !live.failure ? `${acted} ${number(now)} ${queue ? `of ${plain(queue)} ` : ""}${now === 1 ? "is" : "are"} dead now.` : acted;
     if (isRead && status.textContent !== text) status.textContent = text;
     if (told.textContent !== after) told.textContent = after;
@@ -186,7 +187,7 @@ export function dead({query, pages: first}) {
     clearTimeout(timer);
     isLoading = true;
     try {
-      const page = await get(["runs"], {...question, limit: PAGE, cursor: isNew ? null : cursor}, control.signal);
+      const page = await get(["runs"], {...question, order: "newest", limit: PAGE, cursor: isNew ? null : cursor}, control.signal);
       const known = new Set(isNew ? [] : runs.map((run) => run.id));
       const fresh = page.runs.filter((run) => !known.has(run.id));
       await errorsRead(fresh, control.signal, runs);

@@ -154,12 +154,35 @@ class Reading(Served):
     def test_a_nul_cuts_nothing_off(self):
         self.fill()
         self.serve()
-        self.refused(self.get("/queues/naps%00zz", 400), "invalid", None, "naps%00zz")
+        self.refused(self.get("/queues/naps%00zz", 400), "invalid", "queue", "naps%00zz")
         self.refused(self.post("/queues/naps/resume%00/x", None, 404), "no_such_path")
         self.refused(self.get("/runs?queue=naps%00zz", 400), "invalid", "queue", "naps%00zz")
         self.assertEqual(self.get("/runs?queue=naps&state=dead&error=no%20route%00zz"), {"runs": []})
         self.assertEqual(len(self.get("/runs?queue=naps&state=dead&error=%6eo%20route")["runs"]), 2)
         self.assertEqual(len(self.get("/runs?queue=naps&state=dead&error=no+route")["runs"]), 2)
+
+    def test_dead_runs_the_newest_first(self):
+        for text in ("no route", "disk full", "no answer"):
+            self.nap("enqueue", "tell", text, "hush")
+            self.drain()
+        self.serve()
+        asked = "/runs?queue=naps&state=dead"
+        oldest = [run["id"] for run in self.get(asked)["runs"]]
+        ends = {run["id"]: run["at_ms"] for run in self.get(asked)["runs"]}
+        self.assertEqual(len(set(ends.values())), 3)
+        newest, cursor = [], ""
+        for _ in range(10):
+            page = self.get(f"{asked}&order=newest&limit=1{cursor}")
+            newest += [run["id"] for run in page["runs"]]
+            if "next_cursor" not in page:
+                break
+            cursor = "&cursor=" + page["next_cursor"]
+        self.assertEqual(newest, sorted(oldest, key=lambda id: -ends[id]))
+        self.assertEqual(self.get(f"/runs/naps/{newest[0]}")["error"], "no answer")
+        self.assertEqual([run["id"] for run in self.get("/runs?state=dead&order=newest")["runs"]], newest)
+        first = self.get(f"{asked}&order=newest&limit=1")
+        self.refused(self.get(f"{asked}&limit=1&cursor=" + first["next_cursor"], 400), "invalid", "cursor", "stale")
+        self.assertEqual(self.get("/runs?state=cancelled&order=newest")["runs"], [])
 
     def test_bad_questions(self):
         self.fill()
@@ -168,7 +191,9 @@ class Reading(Served):
                                       ("limit=0", "limit", "1 to 1000"), ("limit=x", "limit", "no number"),
                                       ("since=never", "since", "2h"), ("cursor=x", "cursor", "next_cursor"),
                                       ("cursor=" + "0" * 300, "cursor", "next_cursor"), ("queue=" + "q" * 65, "queue", "64"),
-                                      ("since=1h&before=2h", "since", "is not before before")):
+                                      ("since=1h&before=2h", "since", "is not before before"), ("order=oldest", "order", "newest is one"),
+                                      ("order=newest", "order", "state=dead"), ("order=newest&state=done", "order", "state=dead"),
+                                      ("order=newest&state=dead,cancelled", "order", "state=dead")):
             self.refused(self.get("/runs?" + question, 400), "invalid", param, part)
         for path in ("runs", "tags", "limits", "schedules", "schemas", "live"):
             for queue, part in (("", "needs a name"), ("q" * 65, "64"), ("a%20b", "a b")):

@@ -789,7 +789,8 @@ class Acting(Page):
         self.post("/jobs", [{"queue": "naps", "job": "tell", "params": {"words": "no route"}}] * 104)
         self.drain()
         self.open("dead")
-        self.sees("The first enqueued 100 of 105 dead runs", "disk full")
+        self.sees("The newest 100 of 105 dead runs", "no route")
+        self.assertNotIn("disk full", self.text(), "the oldest one")
         self.one("#dead-error").send_keys("disk", Keys.ENTER)
         self.sees("1 dead run like that")
         self.assertNotIn("no route", self.text())
@@ -797,7 +798,7 @@ class Acting(Page):
         self.one("#dead-since").send_keys("2100-01-01T00:00:00Z", Keys.ENTER)
         self.sees("No dead run is like that")
         self.open("dead?queue=naps&since=1h")
-        self.sees("The first enqueued 100 dead runs like that")
+        self.sees("The newest 100 dead runs like that")
         button = [each for each in self.browser.find_elements(By.CSS_SELECTOR, "main td[data-name=All] button") if "no route" in each.get_attribute("aria-label")][0]
         button.send_keys(Keys.ENTER)
         self.sees("Retry 104 runs?", "in queue naps, enqueued since 1h, whose", selector="#sure")
