@@ -944,7 +944,7 @@ class Acting(Page):
         self.open("queue/naps")
         self.until(lambda: "workers\nnone" in self.text())
         self.hold()
-        self.until(lambda: self.get("/queues/held")["parked"] == 2)
+        self.until(lambda: [self.get("/queues/held")[name] for name in ("parked", "active")] == [2, 1])
         self.open(f"run/held/{self.get('/runs?queue=held&state=waiting')['runs'][0]['id']}")
         self.sees("maybe parked: pen:concurrency holds 2")
         self.assertNotIn("no worker serves", self.text())
