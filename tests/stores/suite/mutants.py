@@ -294,7 +294,7 @@ MUTANTS = [
     ("runs apart are told as neighbours", "runtime/store/event_entry.c", "           (uint64_t)low_of(span) + runs == low_of(id->b);", "           true;", "memory"),
     ("an open queue tells events", LUA + "lib_intake.lua", "(facts[4] or facts[5] or facts[6])", "(facts[4] or facts[5])", "redis"),
     ("a success kept for no time is not told", LUA + "lib_acks.lua", "  if event_note then event_note('D', id, attempt) end\n  count('done', 1)\n", "  count('done', 1)\n", "redis"),
-    ("a schema is written down whenever it is told", LUA + "schema_publish.lua", "if e and math.abs(now - e.told) < SCHEMA_TOLD_GAP_MS then return 1 end\n", "", "redis"),
+    ("a schema is written down whenever it is told", LUA + "schema_publish.lua", "if e and math.abs(now - e.told) < SCHEMA_TOLD_GAP_MS and is_newest() then return 1 end\n", "", "redis"),
     ("schemas of another text take each other's place", LUA + "schema_publish.lua", "ARGV[3] .. '|' .. ARGV[4] .. '|' .. ARGV[2], ARGV[5]", "ARGV[3] .. '|' .. string.rep('0', 16) .. '|' .. ARGV[2], ARGV[5]", "redis"),
     ("schemas have no bound", LUA + "schema_publish.lua", "  if not first then return 'full' end\n", "", "redis"),
     ("a schema is given to each who sweeps", LUA + "schema_sweep.lua", "local is_due = e and (e.looked <= now - SCHEMA_LOOK_GAP_MS or e.looked > now)", "local is_due = e", "redis"),
