@@ -1127,7 +1127,8 @@ static void test_run_whose_lease_is_over_is_not_started(void **state)
 {
     struct world *world = *state;
     culex_job_type type = number_type();
-    struct culex_log log = {.sink = {world_sink, world, NULL}, .env = &world->env, .level = 3};
+    struct culex_log log = {
+        .sink = {.write = world_sink, .self = world}, .env = &world->env, .level = 3};
     struct culex_run *run = culex__run_create();
     culex_arena *arena = culex_arena_create();
     run->job = (struct culex_job){

@@ -822,7 +822,7 @@ static const char *log_line(culex_log_format format, const char *text)
     struct culex_env env = *culex__env_system();
     env.clock_ms = clock_ms;
     struct culex_log log = {
-        .sink = {sink_write, NULL, NULL}, .env = &env, .format = format, .level = 3};
+        .sink = {.write = sink_write}, .env = &env, .format = format, .level = 3};
     struct culex_log_subject subject = {.job = "shop.send_email", .id = &id, .attempt = 2};
     culex__log_write(&log, CULEX_LOG_INFO, &subject, "%s", text);
     return line;
@@ -853,7 +853,7 @@ static void test_log_json_line_has_how_it_ended(void **state)
     struct culex_env env = *culex__env_system();
     env.clock_ms = clock_ms;
     const struct culex_log log = {
-        .sink = {sink_write, NULL, NULL}, .env = &env, .format = CULEX_LOG_JSON, .level = 3};
+        .sink = {.write = sink_write}, .env = &env, .format = CULEX_LOG_JSON, .level = 3};
     const struct culex_log_subject subject = {.queue = "mail",
                                               .job = "shop.send",
                                               .outcome = "failed",
@@ -907,8 +907,7 @@ static void test_log_cuts_a_huge_text_and_stays_one_line(void **state)
 static void test_log_drops_lines_above_its_level(void **state)
 {
     (void)state;
-    struct culex_log log = {
-        .sink = {sink_write, NULL, NULL}, .env = culex__env_system(), .level = 2};
+    struct culex_log log = {.sink = {.write = sink_write}, .env = culex__env_system(), .level = 2};
     line_len = 0;
     culex__log_write(&log, CULEX_LOG_INFO, NULL, "x");
     assert_int_equal(line_len, 0);

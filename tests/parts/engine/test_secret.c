@@ -211,7 +211,7 @@ static culex_outcome make(culex_run *run, culex_handler_fn handler, const void *
 static void blab_run(bool is_long, const char *payload, struct culex_run *run)
 {
     const struct culex_log log = {
-        .sink = {sink_write, NULL, NULL}, .env = culex__env_system(), .level = CULEX_LOG_INFO};
+        .sink = {.write = sink_write}, .env = culex__env_system(), .level = CULEX_LOG_INFO};
     culex_arena *arena = culex_arena_create();
     written_len = 0;
     run->job = (struct culex_job){.type = &job_type, .call = blab, .user = &is_long};
@@ -250,7 +250,7 @@ static void test_run__secrets_of_its_result_leave_in_no_text(void **state)
     struct culex_run *run = culex__run_create();
     char progress[CULEX_PROGRESS_MAX + 1];
     const struct culex_log log = {
-        .sink = {sink_write, NULL, NULL}, .env = culex__env_system(), .level = CULEX_LOG_INFO};
+        .sink = {.write = sink_write}, .env = culex__env_system(), .level = CULEX_LOG_INFO};
     culex_arena *arena = culex_arena_create();
     written_len = 0;
     run->job = (struct culex_job){.type = &maker_type, .call = make};
