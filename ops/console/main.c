@@ -60,13 +60,15 @@ static culex_status access_check(const struct listener *listener, const struct c
                            listener->name);
 }
 
-static culex_status audit_open(const char *path, int *ret_fd, culex_error *error)
+static culex_status audit_open(const char *path, struct outlet *ret_audit, culex_error *error)
 {
-    *ret_fd = STDERR_FILENO;
-    if (path == NULL)
-        return CULEX_OK;
-    *ret_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    return *ret_fd >= 0 ? CULEX_OK : ops_usage(error, "--audit %.200s: %s", path, strerror(errno));
+    int fd = STDERR_FILENO;
+    if (path != NULL)
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return ops_usage(error, "--audit %.200s: %s", path, strerror(errno));
+    *ret_audit = outlet_make(fd);
+    return CULEX_OK;
 }
 
 static culex_status console_make(const struct ops_options *options, struct console *ret_console,
@@ -85,7 +87,7 @@ static culex_status console_make(const struct ops_options *options, struct conso
     if (status == CULEX_OK && options->tokens != NULL)
         status = tokens_read(options->tokens, &ret_console->tokens, error);
     if (status == CULEX_OK)
-        status = audit_open(options->audit, &ret_console->audit.fd, error);
+        status = audit_open(options->audit, &ret_console->audit, error);
     if (status == CULEX_OK &&
         getrandom(&ret_console->mark, sizeof ret_console->mark, 0) != sizeof ret_console->mark)
         status = ops_fail(error, CULEX_ENOMEM, "no random numbers: %s", strerror(errno));

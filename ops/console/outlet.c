@@ -16,7 +16,10 @@ enum {
 
 struct outlet outlet_make(int fd)
 {
-    return (struct outlet){.fd = fd, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct stat file;
+    return (struct outlet){.fd = fd,
+                           .is_file = fstat(fd, &file) == 0 && S_ISREG(file.st_mode),
+                           .lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
 static bool has_room(const struct outlet *outlet, int timeout_ms)
@@ -29,40 +32,38 @@ static bool has_room(const struct outlet *outlet, int timeout_ms)
 static bool room_await(struct outlet *outlet)
 {
     int64_t now_ms = ms_now();
-    if (has_room(outlet, 0))
-        return true;
-    if (now_ms < outlet->wait_from_ms)
+    if (outlet->is_file || now_ms < outlet->wait_from_ms)
         return false;
     outlet->wait_from_ms = now_ms + WAIT_EVERY_MS;
     return has_room(outlet, WAIT_MS);
 }
 
-/* Between the look for room and the write another process may take it, so a pipe or socket is told
- * not to wait; kernels that cannot do so are left with the look. */
-static ssize_t piece_write(const struct outlet *outlet, const char *bytes, size_t len, bool is_file)
+/* What there is room for at once; 0: none, or nobody can tell. A pipe or socket is told not to
+ * wait; kernels that cannot do so, and terminals, are left with a look before, behind which another
+ * process may take the room. */
+static size_t piece_write(const struct outlet *outlet, const char *bytes, size_t len)
 {
+    ssize_t put = -1;
 #ifdef RWF_NOWAIT
     struct iovec piece = {(void *)(uintptr_t)bytes, len};
-    ssize_t put = is_file ? -1 : pwritev2(outlet->fd, &piece, 1, -1, RWF_NOWAIT);
-    if (put >= 0 || (!is_file && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
-        return put;
+    put = outlet->is_file ? -1 : pwritev2(outlet->fd, &piece, 1, -1, RWF_NOWAIT);
+    if (put < 0 && !outlet->is_file && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
+        return 0;
 #endif
-    return write(outlet->fd, bytes, len);
+    if (put < 0 && (outlet->is_file || has_room(outlet, 0)))
+        put = write(outlet->fd, bytes, len);
+    return put > 0 ? (size_t)put : 0;
 }
 
 static size_t bytes_write(struct outlet *outlet, const char *bytes, size_t len)
 {
-    struct stat file;
-    bool is_file = fstat(outlet->fd, &file) == 0 && S_ISREG(file.st_mode);
-    size_t at = 0;
-    while (at < len && room_await(outlet)) {
-        size_t left = len - at;
-        ssize_t put = piece_write(outlet, bytes + at,
-                                  is_file || left < PIECE_MAX ? left : PIECE_MAX, is_file);
-        if (put > 0)
-            at += (size_t)put;
-        else if (put == 0 || errno != EINTR)
-            break;
+    size_t at = 0, put = 1;
+    while (at < len && put > 0) {
+        size_t left = len - at, most = outlet->is_file || left < PIECE_MAX ? left : PIECE_MAX;
+        put = piece_write(outlet, bytes + at, most);
+        if (put == 0 && room_await(outlet))
+            put = piece_write(outlet, bytes + at, most);
+        at += put;
     }
     return at;
 }

@@ -13,6 +13,7 @@
 
 struct outlet {
     int fd;
+    bool is_file; /* nobody reads that while it is written, and it takes lines whole */
     pthread_mutex_t lock;
     int64_t wait_from_ms; /* nobody waits before */
     uint64_t dropped;     /* lines, not yet told */
