@@ -27,7 +27,10 @@ static bool schedule_add(const culex_schedule_info *schedule, void *user)
     if (ops_schedule_has_run(schedule))
         culex_uuid_format(schedule->newest, id);
     ops_table_text(&listing->table, schedule->name);
-    ops_table_time(&listing->table, schedule->last_ms);
+    if (ops_schedule_has_run(schedule))
+        ops_table_time(&listing->table, schedule->last_ms);
+    else
+        ops_table_text(&listing->table, "-"); /* it would be when it was begun */
     ops_table_time(&listing->table, schedule->next_ms);
     ops_table_text(&listing->table, id);
     ops_table_text(&listing->table, schedule->is_paused ? "paused" : "");

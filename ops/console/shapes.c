@@ -240,7 +240,8 @@ static const struct shape_member live_schemas_members[] = {
     {"schemas", "[LiveSchema]", "In the order of jobs and fingerprints."}, END};
 static const struct shape_member schedule_members[] = {
     {"schedule", "string", "The job's stored name."},
-    {"last_ms", "integer", "Its newest tick."},
+    {"last_ms", "integer",
+     "Its newest tick, also one that was left out; when it was begun, before the first."},
     {"next_ms", "integer", "The next one, 0 when no worker has told it."},
     {"newest", "string?", "The id of its newest run."},
     {"paused", "boolean", "Its ticks pass without a run."},

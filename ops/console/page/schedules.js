@@ -55,7 +55,7 @@ export function schedules() {
       {name: "Job", head: true, cell: (row) => short(row.schedule, 60)},
       {name: "Queue", cell: (row) => el("a", {href: path("queue", row.queue)}, short(row.queue, 40))},
       {name: "Next", cell: (row) => (row.next_ms ? [time(row.next_ms), row.next_ms > storeNow() ? ` in ${span(row.next_ms - storeNow())}` : " overdue"] : "no worker has told it")},
-      {name: "Last", cell: (row) => time(row.last_ms)},
+      {name: "Last", cell: (row) => (row.newest ? time(row.last_ms) : "no run yet")},
       {name: "Newest run", cell: (row) => (row.newest ? linkTo(row.queue, row.newest) : "–")},
       {name: "State", cell: (row) => (row.paused ? el("span", {class: "state paused"}, "paused") : el("span", {class: "state done"}, "on"))},
       ...(mayOperate() ? [{name: "Steer", class: "steer", cell: (row) => controls(row, told.get(keyOf(row)), did)}] : []),

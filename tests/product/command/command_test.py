@@ -1320,6 +1320,19 @@ class Command(unittest.TestCase):
         self.assertEqual((told["state"], [each["what"] for each in told["problems"]], told["queues"][0]["dead"]),
                          ("CRITICAL", ["no-worker", "full"], 3))
 
+    @unittest.skipUnless(STORE == "sqlite", "where a schedule stands is written by hand")
+    def test_a_schedule_without_a_run_has_no_last_one(self):
+        """As one by a calendar has none before its first tick."""
+        worker = self.work("--queues", "held")
+        self.until(lambda: any("newest" in each for each in self.lines("schedules", "held")))
+        self.assertRegex(self.culex("schedules", "held").splitlines()[1], r"^chime  20.*  20.*  01")
+        worker.terminate()
+        worker.wait(60)
+        with sqlite3.connect(self.folder / "jobs.db") as writer:
+            writer.execute("UPDATE schedule SET newest = zeroblob(16)")
+        writer.close()
+        self.assertRegex(self.culex("schedules", "held").splitlines()[1], r"^chime  -  +20.*  -$")
+
     def test_a_monitor_is_told_of_workers_and_late_jobs(self):
         worker = self.work("--queues", "held")
         self.until(lambda: any(each["next_ms"] for each in self.lines("schedules", "held")))
