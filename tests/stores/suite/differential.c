@@ -1003,6 +1003,14 @@ static void follow_up_give(struct world *world, struct last_step *last, size_t a
     last->acks[at].follow_up_count = 1;
 }
 
+/* A step on another queue does nothing, and is not remembered. */
+static bool is_used(struct world *world, int queue)
+{
+    culex_queue_stats stats;
+    struct culex_store *model = &world->compare.model->base;
+    return model->ops->stats(model, queues[queue], &stats, NULL) == CULEX_OK;
+}
+
 static bool op_step(struct world *world, int queue)
 {
     int session = (int)below(world, SESSIONS);
@@ -1036,7 +1044,7 @@ static bool op_step(struct world *world, int queue)
             last->beats[step->beat_count++] = beat_make(world, grant);
     }
     last->at_ms = world->now_ms;
-    last->is_repeatable = true;
+    last->is_repeatable = is_used(world, queue);
     last->has_followed = false;
     TRACE(world, "step session %d queue %d want %u acks %zu beats %zu", session, queue, step->want,
           step->ack_count, step->beat_count);
