@@ -8,7 +8,7 @@ cd "$scratch/bin"
 ./schedules >"$scratch/list" 2>"$scratch/err" && fail 'a queue is listed that is not there'
 grep -q "no queue 'books'" "$scratch/err" || fail "$(cat "$scratch/err")"
 ./schedules run shop.close_books 2>"$scratch/err" && fail 'ran what nobody knows'
-grep -q "no schedule 'shop.close_books'" "$scratch/err" || fail "$(cat "$scratch/err")"
+grep -q "no queue 'books'" "$scratch/err" || fail "$(cat "$scratch/err")"
 ./worker 2>"$scratch/log" &
 background=$!
 are_told() { ./schedules >"$scratch/list" && [ "$(grep -c 'next 2' "$scratch/list")" = 2 ]; }
