@@ -167,7 +167,8 @@ class Layer(unittest.TestCase):
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
         deadline = time.monotonic() + 20
-        while not socket.exists() and time.monotonic() < deadline:
+        # The file is there a moment before somebody listens.
+        while time.monotonic() < deadline and subprocess.run(["redis-cli", "-s", socket, "ping"], capture_output=True, check=False).returncode != 0:
             time.sleep(0.02)
         return f"redis+unix://{socket}"
 

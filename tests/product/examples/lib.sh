@@ -59,7 +59,7 @@ store_start() {
         redis-server --port 0 --unixsocket "$scratch/redis.sock" --save '' --dir "$scratch" \
             >"$scratch/redis.log" 2>&1 &
         server=$!
-        wait_until 10 test -S "$scratch/redis.sock"
+        wait_until 10 redis-cli -s "$scratch/redis.sock" ping # the file is there before somebody listens
         CULEX_URL="redis+unix://$scratch/redis.sock"
     fi
     export CULEX_URL

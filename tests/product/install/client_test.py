@@ -83,7 +83,8 @@ class Place:
             socket = folder / "redis.sock"
             self.server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
                                             "--dir", folder], stdout=subprocess.DEVNULL)
-            while not socket.exists():
+            # The file is there a moment before somebody listens.
+            while subprocess.run(["redis-cli", "-s", socket, "ping"], capture_output=True, check=False).returncode != 0:
                 if self.server.poll() is not None:
                     fail("redis-server ended")
             self.env["CULEX_URL"] = f"redis+unix://{socket}"

@@ -40,7 +40,8 @@ class Scene:
         self.server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "",
                                         "--dir", folder], stdout=subprocess.DEVNULL)
         stop = time.monotonic() + DEADLINE_S
-        while not pathlib.Path(self.socket).exists():
+        # The file is there a moment before somebody listens.
+        while subprocess.run(["redis-cli", "-s", self.socket, "ping"], capture_output=True, check=False).returncode != 0:
             if time.monotonic() > stop:
                 sys.exit("the server does not start")
             time.sleep(0.01)

@@ -8,7 +8,7 @@ password=hunter2-0f3a9c
 printf 'port 0\nunixsocket %s/redis.sock\nsave ""\ndir %s\nrequirepass %s\n' "$scratch" "$scratch" \
     "$password" | redis-server - >"$scratch/redis.log" 2>&1 &
 server=$!
-wait_until 10 test -S "$scratch/redis.sock"
+wait_until 10 redis-cli -s "$scratch/redis.sock" ping # the file is there before somebody listens
 unset CULEX_URL CULEX_URL_FILE CULEX_PASSWORD
 plain="redis+unix://$scratch/redis.sock"
 printf '%s?password=%s\n' "$plain" "$password" >"$scratch/url"
