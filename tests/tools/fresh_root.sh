@@ -17,6 +17,7 @@ trap 'exit 1' INT TERM
 debootstrap --variant=minbase "$release" "$root" >"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
 rm -f "$root.log"
 chmod 755 "$root" # some tests become another user
+echo '127.0.0.1 localhost' >"$root/etc/hosts" # as an installed one has it
 echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/thrown-away" # what is lost with the power is not missed
 git clone -q --no-hardlinks "$repository" "$root/culex"
 for verb; do
